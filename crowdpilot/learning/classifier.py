@@ -179,7 +179,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         X
             One row for each task.
         y
-            `Votes`; or a matrix (tasks, workers) with -1 or NaN where there is no vote; or plain labels.
+            `Votes`; a data frame with columns for task, worker and label; a matrix (tasks, workers) with -1
+            or NaN where there is no vote; or plain labels.
         validation
             X and the true labels (or votes) of other rows: the epoch that is best on them is kept.
         tasks

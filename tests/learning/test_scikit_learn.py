@@ -205,6 +205,9 @@ def test_train_takes_any_votes_and_finds_the_rows_by_their_numbers(known):
     settings = {"network": "linear", "method": "two_stage", "epochs": 5, "lr": 0.05}
     model = train(frame.sample(frac=1, random_state=0), known.X, **settings)
     assert (model.predict(known.X) == known.truth).mean() > 0.8
+    assert (quick().fit(known.X, frame).predict(known.X) == known.truth).mean() > 0.8
+    wide = pd.DataFrame(as_matrix(votes), columns=[f"worker {n}" for n in range(5)])
+    assert (quick().fit(known.X, wide).predict(known.X) == known.truth).mean() > 0.8
     some = train(frame[frame.task.between(20, 200)], known.X, **settings)  # rows without votes
     assert (some.predict(known.X) == known.truth).mean() > 0.8
     named = Votes.of([f"t{t}" for t in votes.task], votes.worker, votes.label)

@@ -10,6 +10,7 @@ import numpy as np
 from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.hybrid.campaign import input_checks
 from crowdpilot.hybrid.campaign.decisions import Ask, Decisions
+from crowdpilot.hybrid.campaign.input_checks import list_names
 from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.campaign.model_update import read_model_update, write_model_update
 from crowdpilot.hybrid.campaign.parts import Parts
@@ -42,8 +43,7 @@ class Campaign:
         Class probabilities of a classifier, (items, classes), or by item in a data frame, a mapping or a
         file; with criteria a mapping from names to these.
     features, classifier
-        Rows for each item, and what is trained on them: anything with `fit` and `predict_proba`, checked by
-        a fit of a copy to toy labels. Where a later fit fails, a `ClassifierWarning` says so.
+        Rows for each item, and what is trained on them: anything with `fit` and `predict_proba`.
     gold
         Known classes of some items, by name; with criteria a mapping from names to these.
 
@@ -70,8 +70,8 @@ class Campaign:
         classifier: Any = None,
         gold: input_checks.PerCriterion = None,
     ) -> None:
-        self.plan = Plan() if plan is None else plan
-        self.costs, self.classes, self.criteria = costs, to_names(list(classes)), tuple(criteria) or ("",)
+        items, self.classes = list_names(items, "items"), list_names(classes, "classes")
+        self.plan, self.costs, self.criteria = plan or Plan(), costs, tuple(criteria) or ("",)
         self._class_code = input_checks.check_classes(self.classes.tolist(), self.criteria, costs)
         self._parts = parts = Parts.build(self.plan, costs, len(self.classes), len(self.criteria), classifier)
         self._items, self._leases, self.policy = parts.items, parts.leases, parts.values.policy
@@ -102,7 +102,7 @@ class Campaign:
         gold: input_checks.PerCriterion = None,
     ) -> None:
         """Add items, with class probabilities of a classifier, or features for the one that is trained."""
-        names = to_names(list(items)).tolist()
+        names = list_names(items, "items").tolist()
         self._items.check_new(names)
         probs = input_checks.probs_by_question(classifier_probs, self.criteria, to_names(names), self.classes)
         known = input_checks.gold_by_question(gold, self.criteria, names, self._class_code)

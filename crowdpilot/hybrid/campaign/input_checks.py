@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,21 @@ from crowdpilot.hybrid.campaign.ledger import Ledger
 from crowdpilot.hybrid.campaign.workers import Workers, check_name
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.io.probabilities import read_probs
-from crowdpilot.names import is_missing
+from crowdpilot.names import is_missing, to_names
 from crowdpilot.votes import Votes
 
 PerCriterion = Any  # one value, or with criteria a mapping from their names to values
+
+
+def list_names(names: Any, what: str) -> Names:
+    """Names of items or classes; ValueError for a data frame, a file or a number in place of them."""
+    if hasattr(names, "columns"):
+        raise ValueError(f"{what} is a data frame, expected names: give the column that has them")
+    if isinstance(names, str | PathLike) or not isinstance(names, Iterable):
+        raise ValueError(
+            f"{what} is {str(names)!r}, expected a list of names; of a file, give the column that has them"
+        )
+    return to_names(list(names))
 
 
 def check_classes(classes: list[Any], criteria: Sequence[str], costs: Costs) -> dict[Any, int]:

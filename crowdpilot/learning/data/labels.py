@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Codes, Names
+from crowdpilot.io import as_votes
+from crowdpilot.io.inference.column_names import find_columns
 from crowdpilot.learning.data.batches import Rows
 from crowdpilot.names import lookup, names_in_index, to_names
 from crowdpilot.votes import Votes
@@ -24,7 +26,10 @@ def votes_on(
     x: Any = None,
 ) -> Votes:
     """Votes on the rows of `x`, whose tasks are named by `tasks` or by x itself; see `to_votes`."""
+    is_table = hasattr(y, "columns") and not isinstance(y, Votes) and _has_votes(list(map(str, y.columns)))
+    y = as_votes(y) if is_table else y
     names = find_tasks(rows, x, y) if tasks is None else tasks
+    names = numbered(y, len(rows)) if is_table and names is None else names
     if isinstance(y, Votes) and names is not None:
         y = align(y, names)
     elif isinstance(y, Votes) and len(y.tasks) == len(rows) and _are_shuffled_numbers(y, len(rows)):
@@ -38,6 +43,11 @@ def votes_on(
 def _are_shuffled_numbers(votes: Votes, rows: int) -> bool:
     numbers = numbered(votes, rows)
     return numbers is not None and list(map(str, votes.tasks.tolist())) != list(map(str, numbers))
+
+
+def _has_votes(columns: list[str]) -> bool:
+    """Whether a table has a vote in each row, in place of a column for each worker."""
+    return len(find_columns(columns, ["task", "worker", "label"])) == 3
 
 
 def find_tasks(rows: Rows, x: Any, votes: Any) -> Names | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from crowdpilot.hybrid import Ask, Campaign, Costs, LogisticRegression, Plan, SimulatedVotes
@@ -520,7 +521,7 @@ def test_a_class_that_becomes_known_is_not_asked_about_any_more():
 def test_a_revealed_class_equals_one_known_from_the_start():
     votes = [(item, worker, "yes") for item in "abc" for worker in ("ann", "eve")]
     early, late = (
-        Campaign("abc", ["no", "yes"], Costs.binary(crowd=0.02), gold=g) for g in ({"a": "no"}, None)
+        Campaign(list("abc"), ["no", "yes"], Costs.binary(crowd=0.02), gold=g) for g in ({"a": "no"}, None)
     )
     late.reveal({"a": "no"})
     for c in (early, late):
@@ -547,3 +548,20 @@ def test_a_vote_that_is_worth_its_price_from_an_average_worker_is_asked_of_someb
                     break
                 c.refit()
         assert c.decide().done.all()
+
+
+@pytest.mark.parametrize(
+    ("items", "classes", "message"),
+    [
+        (pd.DataFrame({"item": ["a"], "text": ["b"]}), CLASSES, "items is a data frame, expected names"),
+        ("items.csv", CLASSES, "items is 'items.csv', expected a list of names"),
+        (60, CLASSES, "items is '60', expected a list of names"),
+        (["a"], 2, "classes is '2', expected a list of names"),
+        (["a"], "no", "classes is 'no', expected a list of names"),
+    ],
+    ids=["frame", "file", "number", "number of classes", "text"],
+)
+def test_names_are_asked_for_where_there_are_none(items, classes, message):
+    with pytest.raises(ValueError, match=message):
+        Campaign(items, classes, COSTS)
+    assert len(Campaign(pd.Series(["a", "b"]), CLASSES, COSTS)) == 2

@@ -23,7 +23,7 @@ SOURCES = {  # of a (no votes), b (votes), c (no votes), d (votes)
 def voted(policy: str, **options: Any) -> Campaign:
     """Three votes on b and on d, with a classifier."""
     plan = Plan(policy=policy, pilot=0, fusion=options.pop("fusion", "bayes"))
-    campaign = Campaign("abcd", ["no", "yes"], COSTS, plan=plan, classifier_probs=PROBS, **options)
+    campaign = Campaign(list("abcd"), ["no", "yes"], COSTS, plan=plan, classifier_probs=PROBS, **options)
     campaign.tell([(item, worker, "yes") for item in "bd" for worker in ("ann", "bob", "cem")], refit=True)
     return campaign
 
@@ -39,7 +39,7 @@ def test_a_classifier_that_the_fusion_ignores_decides_nothing() -> None:
 
 
 def test_without_a_classifier_its_threshold_decides_nothing() -> None:
-    campaign = Campaign("ab", ["no", "yes"], COSTS, plan=Plan(policy="classifier_threshold"))
+    campaign = Campaign(list("ab"), ["no", "yes"], COSTS, plan=Plan(policy="classifier_threshold"))
     campaign.tell([("b", "ann", "yes")])
     assert campaign.decide().decided_by.tolist() == ["prior", "votes"]
 

@@ -34,7 +34,7 @@ def test_without_a_worker_a_campaign_is_as_if_they_had_never_voted(seed, has_cri
 
 
 def test_a_worker_who_was_left_out_is_not_asked_the_same_again():
-    campaign = Campaign("ab", ["no", "yes"], Costs.binary(crowd=0.001))
+    campaign = Campaign(list("ab"), ["no", "yes"], Costs.binary(crowd=0.001))
     campaign.tell([("a", "bob", "yes")])
     copy = leave_out_worker(campaign, "bob")
     assert copy.ask("bob", 2) == [Ask("b")]

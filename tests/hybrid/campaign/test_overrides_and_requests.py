@@ -7,7 +7,7 @@ from crowdpilot.hybrid import Ask, Campaign, Costs, Plan
 
 
 def test_override_is_certain_and_judges_nobody():
-    campaign = Campaign("abc", ["no", "yes"], Costs.binary(fp=1, fn=2, crowd=0.02))
+    campaign = Campaign(list("abc"), ["no", "yes"], Costs.binary(fp=1, fn=2, crowd=0.02))
     campaign.tell([(item, worker, "yes") for item in "abc" for worker in ("ann", "bob")], refit=True)
     skills = campaign.view.estimates().log_confusion.copy()
     campaign.override({"a": "no"})
@@ -23,7 +23,7 @@ def test_override_is_certain_and_judges_nobody():
 
 
 def test_an_override_wins_where_costs_would_decide_otherwise_and_over_a_closed_decision():
-    campaign = Campaign("ab", ["no", "yes"], Costs([[0, 0], [5, 0]], {"crowd": 0.1}))
+    campaign = Campaign(list("ab"), ["no", "yes"], Costs([[0, 0], [5, 0]], {"crowd": 0.1}))
     campaign.close(["b"])
     campaign.override({"a": "no", "b": "no"})
     assert campaign.decide().labels.tolist() == ["no", "no"]
@@ -31,7 +31,7 @@ def test_an_override_wins_where_costs_would_decide_otherwise_and_over_a_closed_d
 
 @pytest.mark.parametrize(("votes", "label"), [(0, "yes"), (3, "no")])
 def test_an_override_that_is_taken_back_leaves_a_closed_item_as_it_would_be_without(votes, label):
-    campaign, without = (Campaign("ab", ["no", "yes"], Costs.binary(crowd=0.02)) for _ in range(2))
+    campaign, without = (Campaign(list("ab"), ["no", "yes"], Costs.binary(crowd=0.02)) for _ in range(2))
     for each in (campaign, without):
         each.tell([("a", worker, "yes") for worker in range(votes)])
     campaign.override({"a": label})
@@ -46,7 +46,7 @@ def test_an_override_that_is_taken_back_leaves_a_closed_item_as_it_would_be_with
 
 
 def test_an_override_of_a_criterion_is_not_part_of_the_final_decision():
-    campaign = Campaign("a", ["no", "yes"], Costs.binary(), criteria=["old", "big"])
+    campaign = Campaign(list("a"), ["no", "yes"], Costs.binary(), criteria=["old", "big"])
     campaign.tell([("a", worker, "yes", c) for worker in "xyz" for c in ("old", "big")], refit=True)
     campaign.override({"big": {"a": "no"}})
     campaign.close()  # no vote can change the decision, so it is done
@@ -56,7 +56,7 @@ def test_an_override_of_a_criterion_is_not_part_of_the_final_decision():
 
 
 def test_an_override_of_one_criterion_decides_the_item():
-    campaign = Campaign("ab", ["no", "yes"], Costs.binary(), criteria=["old", "big"])
+    campaign = Campaign(list("ab"), ["no", "yes"], Costs.binary(), criteria=["old", "big"])
     campaign.override({"big": {"a": "no"}})
     now = campaign.decide()
     assert (now.codes[0], now.probs[0, 0]) == (0, 1.0)
@@ -67,7 +67,7 @@ def test_an_override_of_one_criterion_decides_the_item():
 def test_requested_votes_are_asked_for_whatever_they_are_worth(state):
     plan = Plan(per_item=1 if state == "full" else None)
     crowd = 50.0 if state == "worthless" else 0.02
-    campaign = Campaign("ab", ["no", "yes"], Costs.binary(crowd=crowd), plan=plan)
+    campaign = Campaign(list("ab"), ["no", "yes"], Costs.binary(crowd=crowd), plan=plan)
     campaign.tell([("a", "ann", "yes")])
     if state == "stopped":
         campaign.stop([Ask("a")])
@@ -85,14 +85,14 @@ def test_requested_votes_are_asked_for_whatever_they_are_worth(state):
 
 
 def test_a_request_does_not_exceed_the_budget_nor_ask_about_gold():
-    campaign = Campaign("ab", ["no", "yes"], Costs.binary(crowd=1.0, budget=1.0), gold={"b": "yes"})
+    campaign = Campaign(list("ab"), ["no", "yes"], Costs.binary(crowd=1.0, budget=1.0), gold={"b": "yes"})
     campaign.request("ab", 3)
     assert campaign.ask("ann", 5) == [Ask("a")]
     assert campaign.ask("bob", 5) == []
 
 
 def test_gold_can_be_taken_back():
-    campaign = Campaign("ab", ["no", "yes"], Costs.binary(), gold={"a": "yes"})
+    campaign = Campaign(list("ab"), ["no", "yes"], Costs.binary(), gold={"a": "yes"})
     campaign.reveal({"a": None})
     assert campaign.decide().decided_by.tolist() == ["prior", "prior"]
     np.testing.assert_allclose(*campaign.posterior())

@@ -98,7 +98,7 @@ def test_a_saved_campaign_continues_exactly(criteria, learns, rounds):
 
 def test_a_campaign_that_trains_a_classifier_needs_it_again():
     extra = {"features": np.eye(3), "classifier": LogisticRegression()}
-    data = Campaign("abc", ["no", "yes"], Costs.binary(), **extra).to_dict()
+    data = Campaign(list("abc"), ["no", "yes"], Costs.binary(), **extra).to_dict()
     with pytest.raises(ValueError, match="if and only if it had one before"):
         Campaign.from_dict(data)
     with pytest.raises(ValueError, match="expected a row for each of 3 items"):
@@ -113,13 +113,13 @@ def test_a_campaign_that_trains_a_classifier_needs_it_again():
     ],
 )
 def test_an_unknown_format_or_version_is_refused(change, message):
-    data = Campaign("abc", ["no", "yes"], Costs.binary()).to_dict()
+    data = Campaign(list("abc"), ["no", "yes"], Costs.binary()).to_dict()
     with pytest.raises(ValueError, match=message):
         Campaign.from_dict({**data, **change})
 
 
 def test_an_unknown_version_of_a_model_update_is_refused():
-    campaign = Campaign("abc", ["no", "yes"], Costs.binary())
+    campaign = Campaign(list("abc"), ["no", "yes"], Costs.binary())
     update = {**campaign.model_update(), "version": 3}
     with pytest.raises(ValueError, match="are of version 3 of 'crowdpilot-model-update'"):
         campaign.apply_model_update(update)
@@ -184,6 +184,6 @@ def names_in(data):
 
 
 def test_saving_changes_nothing():
-    campaign = Campaign("abc", ["no", "yes"], Costs.binary())
+    campaign = Campaign(list("abc"), ["no", "yes"], Costs.binary())
     campaign.ask("ann", 2)
     assert campaign.to_dict() == campaign.to_dict()

@@ -64,7 +64,7 @@ def test_contributions_of_a_trained_classifier_add_up_too():
 
 
 def test_with_criteria_each_question_has_contributions_of_its_own():
-    campaign = Campaign("ab", ["no", "yes"], Costs.binary(), criteria=["old", "big"])
+    campaign = Campaign(list("ab"), ["no", "yes"], Costs.binary(), criteria=["old", "big"])
     campaign.tell([("a", "ann", "yes", "old"), ("a", "bob", "no", "big")], refit=True)
     for criterion in campaign.criteria:
         parts = campaign.view.contributions("a", criterion)
@@ -91,7 +91,7 @@ def test_a_better_worker_counts_more_and_gold_changes_no_contribution():
 
 
 def test_without_votes_there_is_the_prior_alone():
-    campaign = Campaign("ab", ["no", "yes"], Costs.binary())
+    campaign = Campaign(list("ab"), ["no", "yes"], Costs.binary())
     assert [part.source for part in campaign.view.contributions("a")] == [PRIOR]
     with pytest.raises(ValueError, match="there is no item"):
         campaign.view.contributions("x")
