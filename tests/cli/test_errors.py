@@ -34,7 +34,16 @@ WRONG = {
     "no such gold": ("aggregate", "votes.csv", "--gold", "none.csv", "-o", "out.csv"),
     "repeats that are errors": ("aggregate", "twice.csv", "--repeats", "error", "-o", "out.csv"),
     "an unknown suffix": ("aggregate", "votes.csv", "-s", "mv", "-o", "out.csv", "--workers", "w.xlsx"),
-    "a file in the place of a folder": ("aggregate", "votes.csv", "-s", "mv", "-o", "out.csv", "--workers", "votes.csv/w.csv"),
+    "a file in the place of a folder": (
+        "aggregate",
+        "votes.csv",
+        "-s",
+        "mv",
+        "-o",
+        "out.csv",
+        "--workers",
+        "votes.csv/w.csv",
+    ),
     "a folder in the place of a file": (
         "aggregate",
         "votes.csv",
