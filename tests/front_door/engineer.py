@@ -93,7 +93,9 @@ $ {NEXT} --budget 200 --costs fp=1,fn=5,crowd=.05 -o more.csv""",
         """\
 labels = votes.pivot(index="item", columns="worker", values="label")
 cp.consensus(labels, probs.loc[labels.index].to_numpy())""",
-        lambda got: hasattr(got, "_repr_html_"),
+        lambda got: (
+            len(got["label_quality"]) == 40 and set(got["annotator_stats"].index) == {"w0", "w1", "w2", "w3"}
+        ),
     ),
     Task(
         "a campaign with a pipeline",
