@@ -133,8 +133,8 @@ def test_tasks_and_workers_without_votes_are_kept(name, simulated):
 
 @every
 def test_one_class_needs_no_thought(name):
-    votes = Votes.of([1, 1, 2], ["x", "y", "x"], ["yes"] * 3)
-    assert MODELS[name]().fit(votes).labels.tolist() == ["yes", "yes"]
+    model, votes = ready(name, Votes.of([1, 1, 2], ["x", "y", "x"], ["yes"] * 3))
+    assert model.fit(votes).labels.tolist() == ["yes", "yes"]
 
 
 @every
