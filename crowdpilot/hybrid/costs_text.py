@@ -14,12 +14,17 @@ from crowdpilot.hybrid.costs import Costs
 EXAMPLE = "expected NAME=NUMBER with commas between, such as fp=1,fn=5,crowd=0.05"
 
 
-def as_costs(costs: Costs | str | Mapping[str, Any], classes: int) -> Costs:
-    """Costs from `Costs` itself, a text as for `parse_costs`, or a dict of the same names and numbers."""
+def as_costs(costs: Any, classes: int) -> Costs:
+    """Costs from `Costs`, a text as for `parse_costs`, a dict of the same, or a matrix of error costs."""
     if isinstance(costs, Costs):
         return costs
-    text = costs if isinstance(costs, str) else ",".join(f"{name}={value}" for name, value in costs.items())
-    return parse_costs(text, classes)
+    if isinstance(costs, Mapping):
+        costs = ",".join(f"{name}={value}" for name, value in costs.items())
+    if isinstance(costs, str):
+        return parse_costs(costs, classes)
+    if np.shape(costs) == (classes, classes):
+        return Costs(np.asarray(costs, np.float64))
+    raise ValueError(f"costs is {costs!r}, expected Costs, or a text such as 'fp=1,fn=5,crowd=0.05'")
 
 
 def parse_costs(text: str, classes: int, *, option: str = "costs") -> Costs:

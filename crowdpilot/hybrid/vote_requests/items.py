@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,8 @@ def find_items(items: Any, known: Collection[str] = ()) -> ItemColumns:
     >>> find_items({"id": [1, 2], "text": ["an owl", "an eel"]}).content
     {'text': ['an owl', 'an eel']}
     """
+    if isinstance(items, Iterator):
+        items = list(items)
     if _is_list_of_names(items):
         return _checked("items", ItemColumns(to_names(list(items)), {}))
     source = f"{items}" if isinstance(items, str) or hasattr(items, "__fspath__") else "items"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,9 @@ class VoteRequests:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tasks.tolist())
 
     def __repr__(self) -> str:
         what = f"{len(self)} votes to ask for" if len(self) else self.reason

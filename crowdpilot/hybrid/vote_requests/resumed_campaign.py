@@ -160,7 +160,7 @@ def _classes(classes: Sequence[Any] | None, votes: Votes, classifier: ClassProbs
     return names
 
 
-def _costs(costs: Costs | str | Mapping[str, Any] | None, budget: float | None, classes: int) -> Costs:
+def _costs(costs: Any, budget: Any, classes: int) -> Costs:
     if costs is None:
         known = Costs.equal(classes, error=VOTES_PER_ERROR, crowd=1.0)
     else:
@@ -172,10 +172,12 @@ def _costs(costs: Costs | str | Mapping[str, Any] | None, budget: float | None, 
         raise ValueError(
             f"the costs have prices for {kinds}, but everybody here is of one kind: give {CROWD}="
         )
+    if not min(known.prices.values()) > 0:
+        raise ValueError(f"a vote costs 0, so that all are worth it: give {CROWD}= a price above 0")
     if budget is None:
         return known
-    if not budget > 0:
-        raise ValueError(f"the budget is {budget:g}, expected a number above 0")
+    if isinstance(budget, str) or not budget > 0:
+        raise ValueError(f"the budget is {str(budget).removesuffix('.0')}, expected a number above 0")
     if known.budget not in (np.inf, budget):
         raise ValueError(f"the budget is {budget:g} and, in the costs, {known.budget:g}; give one of them")
     return replace(known, budget=float(budget))

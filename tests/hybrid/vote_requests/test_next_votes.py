@@ -197,6 +197,9 @@ def test_a_file_without_votes_is_none(tmp_path: Path, content: str) -> None:
         ({"votes": VOTES, "costs": "corwd=.05,fn=5"}, "the costs name 'corwd', expected fp and fn"),
         ({"votes": VOTES, "costs": "crowd=1,expert=2"}, "prices for crowd and expert"),
         ({"votes": VOTES, "costs": "budget=5", "budget": 6}, "the budget is 6 and, in the costs, 5"),
+        ({"votes": VOTES, "budget": "lots"}, "the budget is lots, expected a number"),
+        ({"votes": VOTES, "costs": 5}, "costs is 5, expected Costs, or a text"),
+        ({"votes": VOTES, "costs": "fp=1,fn=5,crowd=0"}, "a vote costs 0"),
         ({"votes": VOTES, "budget": -1}, "the budget is -1, expected a number above 0"),
         ({"votes": VOTES, "n": 0}, "n is 0"),
         ({"votes": VOTES, "plan": Plan(policy="fixed[votes=3]")}, "by their value here, not by fixed"),
@@ -208,3 +211,9 @@ def test_a_file_without_votes_is_none(tmp_path: Path, content: str) -> None:
 def test_anything_else_is_one_clear_sentence(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         cp.next_votes(**settings)
+
+
+def test_names_may_come_from_a_generator_and_the_requests_are_those_of_items() -> None:
+    asked = cp.next_votes((name for name in ITEMS), VOTES, budget=10, costs=[[0, 1], [5, 0]])
+    assert list(asked) == asked.tasks.tolist()
+    assert len(asked)
