@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from io import TextIOWrapper
+
 import typer
 
 from crowdpilot.cli.common_options import Quiet, Verbose, Version
@@ -75,5 +78,12 @@ def _welcome(
 
 
 def main() -> None:
-    """Run the command that the arguments of the process name."""
+    """Run the command that the arguments of the process name.
+
+    Results in a file or a pipe are UTF-8, whatever the system; a terminal shows what it can.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            in_file = stream is sys.stdout and not stream.isatty()
+            stream.reconfigure(encoding="utf-8" if in_file else stream.encoding, errors="backslashreplace")
     app(prog_name="crowdpilot")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,14 @@ def test_results_and_messages_go_to_different_streams(here: Path, start: Start) 
     )
     assert accuracy.startswith("crowdpilot: about ")
     assert auto.startswith("crowdpilot: auto ")
+
+
+def test_results_are_utf_8_where_the_system_has_another_encoding(here: Path) -> None:
+    (here / "birds.csv").write_text("task,worker,label\n鳥,ann,owl\n鳥,bob,owl\n", "utf-8")
+    command = [sys.executable, "-m", "crowdpilot", "aggregate", "birds.csv", "-s", "mv"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=here, env=environment, capture_output=True, check=True)
+    assert done.stdout.decode("utf-8").splitlines()[1].startswith("鳥,owl,")
 
 
 def test_a_broken_file_ends_in_one_line_and_exit_code_2(here: Path, start: Start) -> None:
