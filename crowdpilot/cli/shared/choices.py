@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
+PACKAGE = Path(__file__).parents[2]
 Repeats = Literal["last", "first", "all", "error"]
-POLICIES = (
-    "value", "fixed", "classifier_threshold", "posterior_threshold", "first_agree", "shortest_run",
-    "switch_point",
-)  # fmt: skip
+POLICIES = tuple(sorted(file.stem for file in (PACKAGE / "hybrid" / "policies").glob("[!_]*.py")))
 DEFAULT_POLICY = "value"
 FUSIONS = ("bayes", "tempered", "average", "classifier_as_worker", "crowd")
 DEFAULT_FUSION = "bayes"
