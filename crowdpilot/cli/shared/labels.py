@@ -101,13 +101,6 @@ def as_votes(file: Path, votes: Votes) -> Votes:
     return Votes(task, worker, label, votes.tasks, name, votes.classes, weight, gold=votes.gold)
 
 
-def read_classifier_probs(file: Path, tasks: Names, classes: Names) -> Floats:
-    """Probabilities of a classifier for each of these tasks, (tasks, classes), from a file of any layout."""
-    from crowdpilot.io.probabilities import read_probs
-
-    return read_probs(file, tasks, classes)
-
-
 def _probs(file: Path, votes: Votes) -> Floats | None:
     """The probabilities of a file, (tasks, classes) with zeros where it has none; None if it has labels."""
     if file.suffix == ".npy":

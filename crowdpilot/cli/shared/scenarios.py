@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Codes, Names, divide, first_of_each, has_repeats
-from crowdpilot.cli.shared.labels import column_names, read_classifier_probs, read_codes
+from crowdpilot.cli.shared.labels import column_names, read_codes
 from crowdpilot.cli.shared.output import show_status
 from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.hybrid.logistic_regression import LogisticRegression
 from crowdpilot.hybrid.replay.simulated_scenario import simulate_scenario
 from crowdpilot.hybrid.replay.vote_source import Scenario
+from crowdpilot.io.probabilities import read_probs
 from crowdpilot.names import natural_order, to_names
 from crowdpilot.option_strings import choose
 from crowdpilot.votes import Votes
@@ -161,12 +162,12 @@ def _classifier_probs(files: Sequence[str], items: Names, classes: Names, criter
     if criteria == ("",):
         if len(files) > 1:
             raise ValueError("--machine is given twice, expected one file of probabilities")
-        return read_classifier_probs(Path(files[0]), items, classes)
+        return read_probs(Path(files[0]), items, classes)
     parts = {text: text.partition("=") for text in files}
     if wrong := [text for text, (name, _, file) in parts.items() if name not in criteria or not file]:
         known = ", ".join(criteria)
         raise ValueError(f"--machine is {wrong[0]!r}, expected NAME=FILE for a criterion: {known}")
-    return {name: read_classifier_probs(Path(file), items, classes) for name, _, file in parts.values()}
+    return {name: read_probs(Path(file), items, classes) for name, _, file in parts.values()}
 
 
 def _content(file: Path, items: Names) -> tuple[Any, list[LogisticRegression]]:

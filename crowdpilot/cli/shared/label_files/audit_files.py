@@ -12,11 +12,12 @@ from crowdpilot import io
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.costs import parse_costs
+from crowdpilot.cli.shared.label_files.label_probs import classes_with_probs, label_probs, spread_confidence
 from crowdpilot.cli.shared.output import print_message
 from crowdpilot.hybrid.audit.expert_audit import Audit
 from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.io.table_columns import read_columns
-from crowdpilot.io.tables.label_tables import LabelTable, read_label_table
+from crowdpilot.io.tables.label_tables import read_label_table
 from crowdpilot.names import natural_order
 
 DEFAULTS: dict[str, Any] = {"costs": "error=1", "level": 0.95, "seed": 0, "experts_err": False}
@@ -37,9 +38,8 @@ def read_pool(path: Path, classes: list[str]) -> Pool:
     """Tasks, labels and probabilities of a file that `aggregate` or anything else has written."""
     table = read_label_table(path)
     label_names = [str(label) for label in table.labels[table.codes].tolist()]
-    with_probs = [name[2:] for name in table.columns if name.startswith("p_")]
     seen = table.labels[np.unique(table.codes)]
-    names = classes or with_probs or [str(name) for name in seen[natural_order(seen)].tolist()]
+    names = classes or classes_with_probs(table) or [str(name) for name in seen[natural_order(seen)].tolist()]
     code = {name: k for k, name in enumerate(names)}
     if unknown := [label for label in label_names if label not in code]:
         known = ", ".join(names)
@@ -49,33 +49,11 @@ def read_pool(path: Path, classes: list[str]) -> Pool:
     decided = np.asarray([code[label] for label in label_names], np.int32)
     if table.left_out:
         print_message(f"{table.left_out} of {table.rows_read} rows of {table.name} left out: without a label")
-    return Pool(table.tasks.tolist(), names, decided, _probs(table, with_probs, code, decided))
-
-
-def _probs(table: LabelTable, with_probs: list[str], code: dict[str, int], decided: Codes) -> Floats:
-    if with_probs:
-        probs = np.zeros((len(decided), len(code)))
-        for name in with_probs:
-            if name in code:
-                probs[:, code[name]] = _probabilities(table, f"p_{name}")
-        return probs
-    confidence = (
-        _probabilities(table, "confidence")
-        if "confidence" in table.columns
-        else np.full(len(decided), 1 - DEFAULT_ERROR_PROBABILITY)
-    )
-    probs = np.repeat((1 - confidence[:, None]) / (len(code) - 1), len(code), axis=1)
-    probs[np.arange(len(decided)), decided] = confidence
-    return probs
-
-
-def _probabilities(table: LabelTable, column: str) -> Floats:
-    numbers = table.numbers(column)
-    if missing := np.flatnonzero(np.isnan(numbers)).tolist():
-        raise ValueError(f"{table.name} has no {column} for task {table.tasks[missing[0]]!r}")
-    if not ((numbers >= 0) & (numbers <= 1)).all():
-        raise ValueError(f"{table.name} has a {column} that is not between 0 and 1")
-    return numbers
+    probs = label_probs(table, np.arange(len(decided), dtype=np.int32), decided, names)
+    if probs is None:
+        unknown_confidence = np.full(len(decided), 1 - DEFAULT_ERROR_PROBABILITY)
+        probs = spread_confidence(unknown_confidence, decided, len(names))
+    return Pool(table.tasks.tolist(), names, decided, probs)
 
 
 def start_audit(pool: Pool, chosen: dict[str, Any], sample: int | None) -> tuple[Audit, dict[str, Any]]:

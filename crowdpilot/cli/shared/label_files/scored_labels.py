@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names
-from crowdpilot.io.tables.label_tables import LabelTable, read_label_table
+from crowdpilot.cli.shared.label_files.label_probs import classes_with_probs, label_probs
+from crowdpilot.io.tables.label_tables import read_label_table
 from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval, per_class
 from crowdpilot.names import encode, lookup, natural_order
 
@@ -40,12 +41,12 @@ def read_scored_labels(labels: Path, truth: Path) -> ScoredLabels:
             f"{labelled.name} names none of the {len(known.tasks)} tasks; they are called "
             f"{_few(labelled.tasks[:1])} there and {_few(known.tasks[:1])} here: rename them"
         )
-    columns = [name for name in labelled.columns if name.startswith("p_")]
-    classes = encode([*(c[2:] for c in columns), *map(str, labelled.labels), *map(str, known.labels)]).names
+    named = classes_with_probs(labelled)
+    classes = encode([*named, *map(str, labelled.labels), *map(str, known.labels)]).names
     label = lookup(labelled.labels, classes)[labelled.codes[row[has]]]
     true = lookup(known.labels, classes)[known.codes[has]]
     _check_classes(labelled.name, classes[np.unique(label)], known.name, classes[np.unique(true)])
-    probs = _probabilities(labelled, columns, row[has], label, len(classes))
+    probs = label_probs(labelled, row[has], label, classes.tolist())
     notes = [
         f"{table.left_out} of {table.rows_read} rows of {table.name} left out: without a label"
         for table in (labelled, known)
@@ -107,30 +108,6 @@ def _check_classes(labels: str, labelled: Names, truth: str, known: Names) -> No
 def _few(names: Names) -> str:
     shown = ", ".join(map(repr, names[:MAX_SHOWN_CLASSES].tolist()))
     return shown + (" …" if len(names) > MAX_SHOWN_CLASSES else "")
-
-
-def _probabilities(
-    labelled: LabelTable, columns: list[str], rows: Codes, label: Codes, classes: int
-) -> Floats | None:
-    """The probabilities that a file has, (tasks, classes); those of the first classes are its columns."""
-    if columns:
-        probs = np.zeros((len(rows), classes))
-        for k, name in enumerate(columns):
-            probs[:, k] = _numbers(labelled, name, rows)
-        return probs
-    if "confidence" not in labelled.columns:
-        return None
-    confidence = _numbers(labelled, "confidence", rows)
-    probs = np.repeat((1 - confidence[:, None]) / max(classes - 1, 1), classes, axis=1)
-    probs[np.arange(len(rows)), label] = confidence
-    return probs
-
-
-def _numbers(labelled: LabelTable, column: str, rows: Codes) -> Floats:
-    numbers = labelled.numbers(column)[rows]
-    if missing := np.flatnonzero(np.isnan(numbers)).tolist():
-        raise ValueError(f"{labelled.name} has no {column} for task {labelled.tasks[rows[missing[0]]]!r}")
-    return numbers
 
 
 def _compare_confidence(truth: Codes, probs: Floats) -> str:
